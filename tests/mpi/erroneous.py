@@ -45,9 +45,11 @@ class Call:
     op: int = SUM
     root: int = 0
     is_nonblocking: bool = False
+    is_persistent: bool = False
 
     def __str__(self) -> str:
-        words = [self.gives, self.takes, self.type, self.op, self.root, int(self.is_nonblocking)]
+        form = 2 if self.is_persistent else int(self.is_nonblocking)
+        words = [self.gives, self.takes, self.type, self.op, self.root, form]
         return ",".join([self.name, *map(str, words)])
 
 
@@ -92,6 +94,7 @@ def drawn(seed: int) -> Erroneous:
         calls[at][wrong] = _changed(dice, ranks, calls[at][wrong], kind)
     calls.append([Call("Allreduce", 1, 1)] * ranks)
     handler = dice.choice(["fatal", "fatal", "return"])
+    handler += "-made" if seed % 3 == 2 else ""
     carrier = dice.choice(["auto", "auto", "resprout", "native"])
     about = f"seed {seed}: {kind} of rank {wrong} of {ranks} in step {at}, {handler}, {carrier}"
     steps_of_all = tuple(step(*each) for each in calls)
@@ -112,7 +115,8 @@ def _right(dice: random.Random, ranks: int) -> Call:
     op = dice.choice([SUM, MAX])
     if name in REDUCTIONS and kind >= CHAR:
         op = OF_PROGRAM
-    return Call(name, count, count, kind, op, dice.randrange(ranks), dice.random() < 0.3)
+    root, form = dice.randrange(ranks), dice.random()
+    return Call(name, count, count, kind, op, root, form < 0.3, 0.3 <= form < 0.5)
 
 
 def _changed(dice: random.Random, ranks: int, call: Call, kind: str) -> Call:
@@ -138,13 +142,13 @@ def _counted_differently(dice: random.Random, call: Call) -> Call:
     ])  # fmt: skip
 
 
-def under_the_library(words: Sequence[str], ranks: int) -> int | None:
-    """The exit status under plain Open MPI; None: it hangs."""
+def under_the_library(words: Sequence[str], ranks: int) -> jobs.Ended | None:
+    """How it ends under plain Open MPI; None: it hangs."""
     environment = [f"{name}={value}" for name, value in jobs.by_hand().items()]
     command = ["env", *environment, *_SANITIZER, str(jobs.MPIRUN), "--oversubscribe", "-n"]
     with jobs.started([*command, str(ranks), *words]) as job:
         try:
-            return job.process.wait(PATIENCE)
+            return job.said(job.process.wait(PATIENCE))
         except subprocess.TimeoutExpired:
             return None
 
@@ -164,7 +168,8 @@ def under_us(
 def compare(seed: int, program: str | Path = PROGRAM) -> int:
     """Run it both ways; 1: it hangs, and ends under the library."""
     one = drawn(seed)
-    alone = under_the_library(one.words(program), one.ranks)
+    ended = under_the_library(one.words(program), one.ranks)
+    alone = None if ended is None else ended.status
     here = under_us(one.words(program), one.ranks, one.options, alone is not None)
     if isinstance(here, str):
         is_worse = alone is not None
@@ -181,11 +186,11 @@ def compare(seed: int, program: str | Path = PROGRAM) -> int:
 
 
 @cache
-def sanitized() -> Path:
+def sanitized(name: str = "erroneous") -> Path:
     """The program, built with the address sanitizer."""
-    program = jobs.BUILD / "sanitized" / "erroneous_address"
+    program = jobs.BUILD / "sanitized" / f"{name}_address"
     program.parent.mkdir(exist_ok=True)
-    source = jobs.ROOT / "tests" / "mpi" / "programs" / "erroneous.c"
+    source = jobs.ROOT / "tests" / "mpi" / "programs" / f"{name}.c"
     words = ["-O1", "-g", "-fsanitize=address", "-o", str(program), str(source)]
     subprocess.run([str(jobs.BIN / "mpicc"), *words], check=True)
     return program

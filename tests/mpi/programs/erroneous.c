@@ -1,10 +1,12 @@
 /* A program that may be wrong: its ranks call different collectives, or the same ones with counts,
  * types, roots or operators that differ, as its script says.
  *
- * erroneous HANDLER STEP...: HANDLER is `fatal` or `return`. A step says what each rank calls, with
- * `|` in between; the last one is for all ranks behind, too: CALL,GIVES,TAKES,TYPE,OP,ROOT,FORM.
- * GIVES and TAKES are the counts for sending and receiving (a reduction has the first alone), FORM
- * is 1 for the non-blocking call. Buffers have exactly the elements that the call says.
+ * erroneous HANDLER STEP...: HANDLER is `fatal` or `return`; with `-made` behind it, the ranks call
+ * on a communicator that they have made. A step says what each rank calls, with `|` in between; the
+ * last one is for all ranks behind, too: CALL,GIVES,TAKES,TYPE,OP,ROOT,FORM. GIVES and TAKES are
+ * the counts for sending and receiving (a reduction has the first alone). FORM is 1 for the
+ * non-blocking call, and 2 for the persistent one. Buffers have exactly the elements that the call
+ * says.
  *
  * Each rank says which call gave it which class of error, and that it is through. "WRONG":
  * something was written that is no element of a receive buffer.
@@ -19,11 +21,12 @@ enum { around = 0 }; /* the sanitizer looks */
 #else
 enum { around = 512 };
 #endif
+enum { blocking, nonblocking, persistent };
 enum { mark = 0x5a, fill = 0x33, ranks_max = 64 };
 
 typedef struct {
   char call[32];
-  int gives, takes, type, op, root, is_nonblocking;
+  int gives, takes, type, op, root, form;
 } Step;
 
 typedef struct {
@@ -34,7 +37,7 @@ typedef struct {
 static int rank, size;
 static MPI_Datatype types[5];
 static MPI_Op ops[5];
-static const MPI_Comm comm = MPI_COMM_WORLD;
+static MPI_Comm comm = MPI_COMM_WORLD;
 
 static Room room_for(int elements, MPI_Datatype type) {
   MPI_Aint lb, extent;
@@ -68,34 +71,34 @@ static void first_of_two(void* in, void* inout, int* count, MPI_Datatype* type) 
     memcpy((char*)inout + i * extent, (char*)in + i * extent, extent == 12 ? 4 : (size_t)extent);
 }
 
-/* The same for all ranks, one behind the other. */
+/* The same for all ranks, one behind the other. They stay until what was begun is over. */
 typedef struct {
   int counts[ranks_max], displs[ranks_max], bytes[ranks_max];
   MPI_Datatype types[ranks_max];
 } Parts;
 
-static Parts parts_of(int count, MPI_Datatype type) {
-  Parts parts;
+static void divide(Parts* parts, int count, MPI_Datatype type) {
   MPI_Aint lb, extent;
   MPI_Type_get_extent(type, &lb, &extent);
   for (int i = 0; i < size; ++i) {
-    parts.counts[i] = count;
-    parts.displs[i] = i * count;
-    parts.bytes[i] = (int)(i * count * extent);
-    parts.types[i] = type;
+    parts->counts[i] = count;
+    parts->displs[i] = i * count;
+    parts->bytes[i] = (int)(i * count * extent);
+    parts->types[i] = type;
   }
-  return parts;
 }
 
-#define CALL(Name, iname, ...)                                          \
-  if (strcmp(s->call, #Name) == 0)                                      \
-    return s->is_nonblocking ? MPI_I##iname(__VA_ARGS__, comm, request) \
-                             : MPI_##Name(__VA_ARGS__, comm);
+#define CALL(Name, iname, ...)                                                                    \
+  if (strcmp(s->call, #Name) == 0)                                                                \
+    return s->form == nonblocking  ? MPI_I##iname(__VA_ARGS__, comm, request)                     \
+           : s->form == persistent ? MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, request) \
+                                   : MPI_##Name(__VA_ARGS__, comm);
 
 static int reduction(const Step* s, MPI_Datatype type, void* in, void* out, MPI_Request* request) {
   const int n = s->gives;
   const MPI_Op op = ops[s->op];
-  const Parts parts = parts_of(n, type);
+  static Parts parts;
+  divide(&parts, n, type);
   CALL(Reduce, reduce, in, out, n, type, op, s->root)
   CALL(Allreduce, allreduce, in, out, n, type, op)
   CALL(Scan, scan, in, out, n, type, op)
@@ -106,7 +109,9 @@ static int reduction(const Step* s, MPI_Datatype type, void* in, void* out, MPI_
 }
 
 static int exchange(const Step* s, MPI_Datatype type, void* in, void* out, MPI_Request* request) {
-  const Parts given = parts_of(s->gives, type), got = parts_of(s->takes, type);
+  static Parts given, got;
+  divide(&given, s->gives, type);
+  divide(&got, s->takes, type);
   const int n = s->gives, room = s->takes, root = s->root;
   CALL(Gather, gather, in, n, type, out, room, type, root)
   CALL(Gatherv, gatherv, in, n, type, out, got.counts, got.displs, type, root)
@@ -122,6 +127,22 @@ static int exchange(const Step* s, MPI_Datatype type, void* in, void* out, MPI_R
   return -1;
 }
 
+/* To the next rank and from the one before. */
+static int send_on(const Step* s, MPI_Datatype type, void* in, void* out, MPI_Request* requests) {
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  if (s->form == blocking)
+    return MPI_Sendrecv(in, s->gives, type, to, 7, out, s->takes, type, from, 7, comm,
+                        MPI_STATUS_IGNORE);
+  if (s->form == nonblocking) {
+    const int code = MPI_Irecv(out, s->takes, type, from, 7, comm, &requests[0]);
+    if (code != MPI_SUCCESS) return code;
+    return MPI_Isend(in, s->gives, type, to, 7, comm, &requests[1]);
+  }
+  const int code = MPI_Recv_init(out, s->takes, type, from, 7, comm, &requests[0]);
+  if (code != MPI_SUCCESS) return code;
+  return MPI_Send_init(in, s->gives, type, to, 7, comm, &requests[1]);
+}
+
 static int other(const Step* s, MPI_Datatype type, void* in, void* out, MPI_Request* request) {
   if (rank == s->root) {
     CALL(Bcast, bcast, in, s->gives, type, s->root)
@@ -129,10 +150,28 @@ static int other(const Step* s, MPI_Datatype type, void* in, void* out, MPI_Requ
     CALL(Bcast, bcast, out, s->takes, type, s->root)
   }
   if (strcmp(s->call, "Barrier") == 0)
-    return s->is_nonblocking ? MPI_Ibarrier(comm, request) : MPI_Barrier(comm);
+    return s->form == nonblocking  ? MPI_Ibarrier(comm, request)
+           : s->form == persistent ? MPI_Barrier_init(comm, MPI_INFO_NULL, request)
+                                   : MPI_Barrier(comm);
   if (strcmp(s->call, "Sendrecv") != 0) fail("no such call", s->call);
-  return MPI_Sendrecv(in, s->gives, type, (rank + 1) % size, 7, out, s->takes, type,
-                      (rank + size - 1) % size, 7, comm, MPI_STATUS_IGNORE);
+  return send_on(s, type, in, out, request);
+}
+
+/* Of what was begun. A persistent one is started twice; what has failed once is left alone. */
+static int complete(const Step* s, MPI_Request requests[2]) {
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < (s->form == persistent ? 2 : 1) && code == MPI_SUCCESS; ++i) {
+    for (int k = 0; k < 2 && s->form == persistent && code == MPI_SUCCESS; ++k)
+      if (requests[k] != MPI_REQUEST_NULL) code = MPI_Start(&requests[k]);
+    if (code != MPI_SUCCESS) return code;
+    MPI_Status statuses[2];
+    code = MPI_Waitall(2, requests, statuses);
+    for (int k = 0; code == MPI_ERR_IN_STATUS && k < 2; ++k)
+      if (statuses[k].MPI_ERROR != MPI_SUCCESS) code = statuses[k].MPI_ERROR;
+  }
+  for (int k = 0; k < 2 && code == MPI_SUCCESS; ++k)
+    if (requests[k] != MPI_REQUEST_NULL) code = MPI_Request_free(&requests[k]);
+  return code;
 }
 
 static int is_any(const char* call, const char* const* names) {
@@ -156,11 +195,11 @@ static int run(const Step* s) {
                       : is_from_one             ? s->takes
                                                 : s->takes * size,
                       type);
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = is_reduction || is_shared ? reduction(s, type, in.data, out.data, &request)
-                                       : exchange(s, type, in.data, out.data, &request);
-  if (code == -1) code = other(s, type, in.data, out.data, &request);
-  if (code == MPI_SUCCESS && s->is_nonblocking) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int code = is_reduction || is_shared ? reduction(s, type, in.data, out.data, requests)
+                                       : exchange(s, type, in.data, out.data, requests);
+  if (code == -1) code = other(s, type, in.data, out.data, requests);
+  if (code == MPI_SUCCESS && s->form != blocking) code = complete(s, requests);
   give_back(in, s);
   give_back(out, s);
   return code;
@@ -170,7 +209,7 @@ static Step step_of(const char* text) {
   Step step;
   for (int i = 0; i < rank && strchr(text, '|') != NULL; ++i) text = strchr(text, '|') + 1;
   if (sscanf(text, "%31[A-Za-z_],%d,%d,%d,%d,%d,%d", step.call, &step.gives, &step.takes,
-             &step.type, &step.op, &step.root, &step.is_nonblocking) != 7)
+             &step.type, &step.op, &step.root, &step.form) != 7)
     fail("no step", text);
   return step;
 }
@@ -187,7 +226,8 @@ int main(int argc, char** argv) {
   const MPI_Op predefined[] = {MPI_SUM, MPI_MAX, MPI_BAND, MPI_PROD};
   memcpy(ops, predefined, sizeof predefined);
   MPI_Op_create(first_of_two, 0, &ops[4]);
-  if (strcmp(argv[1], "return") == 0) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  if (strstr(argv[1], "-made") != NULL) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+  if (strncmp(argv[1], "return", 6) == 0) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   for (int i = 2; i < argc; ++i) {
     const Step step = step_of(argv[i]);
     const int code = run(&step);
