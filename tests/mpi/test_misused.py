@@ -29,6 +29,10 @@ def test_graphs_that_are_none_get_the_librarys_error(options: tuple[str, ...]) -
     compare(GRAPHS, options)
 
 
+def test_what_goes_to_nobody_may_be_no_buffer() -> None:
+    compare(["Sendrecv_replace,in_place_both,0", "Send,in,0", "Sendrecv,in,0"], ())
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_mistakes_end_as_under_the_library(seed: int) -> None:
     misused.compare(seed)

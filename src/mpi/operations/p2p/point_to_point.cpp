@@ -323,7 +323,9 @@ extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype,
         PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, status));
   std::vector<std::byte> bytes;
   const Sending sending{"sendrecv_replace", comm, dest, sendtag};
-  const SendBuffer sent = as_sent(copy_of({buf, count, datatype}, layout, bytes), sending);
+  const SendBuffer given{buf, count, datatype};  // with nobody to send it to, it may be no buffer
+  const SendBuffer sent =
+      dest == MPI_PROC_NULL ? given : as_sent(copy_of(given, layout, bytes), sending);
   const Receive r{"sendrecv_replace", buf, count, datatype, source, recvtag, comm};
   return exchange(call, r, status, sent, sending);
 }
