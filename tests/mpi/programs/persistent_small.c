@@ -15,7 +15,7 @@
 
 #include "small_operations.h"
 
-enum { MADE = 26, ROUNDS_AFTER = 40 };
+enum { MADE = 32, ROUNDS_AFTER = 40 };
 
 static Operation made[MADE];
 static MPI_Request requests[MADE];
@@ -53,6 +53,15 @@ static int make(Operation* it, MPI_Request* request) {
     case SCATTERV:
       return MPI_Scatterv_init(from, it->counts, it->places, t, to, it->counts[rank], t, root, w,
                                no, request);
+    case ALLGATHERV:
+      return MPI_Allgatherv_init(from, it->counts[rank], t, to, it->counts, it->places, t, w, no,
+                                 request);
+    case ALLTOALLV:
+      return MPI_Alltoallv_init(from, it->exchanged, it->places, t, to, it->exchanged, it->places,
+                                t, w, no, request);
+    case ALLTOALLW:
+      return MPI_Alltoallw_init(from, it->exchanged, it->byte_places, it->types, to, it->exchanged,
+                                it->byte_places, it->types, w, no, request);
     default:
       return MPI_Reduce_scatter_block_init(from, to, n, t, MPI_SUM, w, no, request);
   }

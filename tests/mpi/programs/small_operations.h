@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* What is wide does not fit into any slot. */
-enum { RANKS_MAX = 16, COUNT_MAX = 20, WIDE = 560, PLACES = RANKS_MAX * WIDE, KINDS = 13 };
+enum { RANKS_MAX = 16, COUNT_MAX = 20, WIDE = 561, PLACES = RANKS_MAX * WIDE, KINDS = 16 };
 enum kind {
   SUM,
   GATHER,
@@ -23,13 +23,18 @@ enum kind {
   SCATTER,
   GATHERV,
   SCATTERV,
+  ALLGATHERV,
+  ALLTOALLV,
+  ALLTOALLW,
   SHARES
 };
 
 typedef struct {
   enum kind kind;
   int root, count, number, is_blocking;
-  int counts[RANKS_MAX], places[RANKS_MAX]; /* by rank, of those that have them */
+  int counts[RANKS_MAX], places[RANKS_MAX];         /* by rank, of those that have them */
+  int exchanged[RANKS_MAX], byte_places[RANKS_MAX]; /* with that rank, in exchanges */
+  MPI_Datatype types[RANKS_MAX];
   long given[PLACES], got[PLACES];
   int code;
 } Operation;
@@ -58,11 +63,16 @@ static void set_counts(Operation* it) {
     const int is_wide = it->count == COUNT_MAX && r % 3 == it->root % 3;
     it->counts[r] = is_wide ? WIDE : (it->count + r) % 4;
     it->places[r] = r * WIDE;
+    it->byte_places[r] = it->places[r] * (int)sizeof(long);
+    it->types[r] = MPI_LONG;
   }
+  for (int r = 0; r < RANKS_MAX; ++r) it->exchanged[r] = it->counts[(rank + r) % RANKS_MAX];
 }
 
+static int has_counts(const Operation* it) { return it->kind >= GATHERV && it->kind <= ALLTOALLW; }
+
 static int places_of(const Operation* it) {
-  return it->kind == GATHERV || it->kind == SCATTERV ? PLACES : RANKS_MAX * COUNT_MAX;
+  return has_counts(it) ? PLACES : RANKS_MAX * COUNT_MAX;
 }
 
 static void prepare(Operation* it) {
@@ -82,8 +92,10 @@ static long sum_of(const Operation* it, int end, int has_victim, int i) {
 
 /* What stands at place i if the victim has taken part, or not; -7: nothing was written. */
 static long expected(const Operation* it, int has_victim, int i) {
-  const int n = it->count, from = i / n, at = i % n;
-  const int is_there = from < size && (has_victim || from != victim);
+  const int n = it->count, each = has_counts(it) ? WIDE : n, from = i / each, at = i % each;
+  const int is_exchange = it->kind == ALLTOALLV || it->kind == ALLTOALLW;
+  const int is_full = has_counts(it) && at >= (is_exchange ? it->exchanged : it->counts)[from];
+  const int is_there = from < size && (has_victim || from != victim) && !is_full;
   const int is_root = rank == it->root, is_root_there = has_victim || it->root != victim;
   switch (it->kind) {
     case SUM:
@@ -108,10 +120,12 @@ static long expected(const Operation* it, int has_victim, int i) {
     case SCATTER:
       return i < n && is_root_there ? given_by(it->root, it, rank * n + i) : -7;
     case GATHERV:
-      return is_root && (i / WIDE) < size && (has_victim || i / WIDE != victim) &&
-                     i % WIDE < it->counts[i / WIDE]
-                 ? given_by(i / WIDE, it, i % WIDE)
-                 : -7;
+      return is_root && is_there ? given_by(from, it, at) : -7;
+    case ALLGATHERV:
+      return is_there ? given_by(from, it, at) : -7;
+    case ALLTOALLV:
+    case ALLTOALLW:
+      return is_there ? given_by(from, it, rank * WIDE + at) : -7;
     case SCATTERV:
       return i < it->counts[rank] && is_root_there ? given_by(it->root, it, rank * WIDE + i) : -7;
     case SHARES:

@@ -60,6 +60,20 @@ static int begin(Operation* it, MPI_Request* request) {
       return b ? MPI_Scatterv(from, it->counts, it->places, t, to, it->counts[rank], t, root, w)
                : MPI_Iscatterv(from, it->counts, it->places, t, to, it->counts[rank], t, root, w,
                                request);
+    case ALLGATHERV:
+      return b ? MPI_Allgatherv(from, it->counts[rank], t, to, it->counts, it->places, t, w)
+               : MPI_Iallgatherv(from, it->counts[rank], t, to, it->counts, it->places, t, w,
+                                 request);
+    case ALLTOALLV:
+      return b ? MPI_Alltoallv(from, it->exchanged, it->places, t, to, it->exchanged, it->places, t,
+                               w)
+               : MPI_Ialltoallv(from, it->exchanged, it->places, t, to, it->exchanged, it->places,
+                                t, w, request);
+    case ALLTOALLW:
+      return b ? MPI_Alltoallw(from, it->exchanged, it->byte_places, it->types, to, it->exchanged,
+                               it->byte_places, it->types, w)
+               : MPI_Ialltoallw(from, it->exchanged, it->byte_places, it->types, to, it->exchanged,
+                                it->byte_places, it->types, w, request);
     default:
       return b ? MPI_Reduce_scatter_block(from, to, n, t, MPI_SUM, w)
                : MPI_Ireduce_scatter_block(from, to, n, t, MPI_SUM, w, request);

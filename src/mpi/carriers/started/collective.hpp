@@ -62,6 +62,9 @@ class Collective : public runtime::Task {
   int result() const { return result_; }
   // Where it is an operation.
   runtime::Session& session() const { return session_; }
+  // It has begun, and goes on once others have written into shared slots: for that nothing has to
+  // be driven.
+  virtual bool looks_at_shared_slots() const { return false; }
   // It refers to that datatype, or that operator, until it is over.
   virtual bool uses(MPI_Datatype) const { return false; }
   virtual bool uses(MPI_Op) const { return false; }

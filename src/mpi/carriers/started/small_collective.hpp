@@ -36,6 +36,7 @@ class SmallCollective : public Collective, protected SlotTaker {
 
   bool advance() final;
   bool is_for_program() const final;
+  bool looks_at_shared_slots() const final { return run_.has_begun() && !is_left_by_shared_slots_; }
 
  protected:
   // `carrying`: as of MakeCollective (under_way.hpp); it is there until the collective is over.

@@ -413,11 +413,11 @@ bool maybe_wait_apart(MPI_Request& request) {
   runtime::Engine& engine = world.engine();
   runtime::Lock lock = engine.lock();
   Looks looks(world);
-  const auto is_over = [&] {
+  const auto is_to_look = [&] {
     if (!collective->is_over()) engine.advance_tasks();
-    return collective->is_over();
+    return !collective->is_over() && collective->looks_at_shared_slots();
   };
-  while (!is_over()) {
+  while (is_to_look()) {
     lock.unlock();
     const bool goes_on = looks.go_on();
     lock.lock();

@@ -45,6 +45,11 @@ bool Pieces::are_valid(int size) const {
   return true;
 }
 
+bool Pieces::use(MPI_Datatype datatype) const {
+  if (datatypes_ == nullptr || own_ == nullptr) return datatype_ == datatype;
+  return std::ranges::find(own_->datatypes, datatype) != own_->datatypes.end();
+}
+
 Piece Pieces::of(int rank) const {
   const MPI_Datatype datatype = datatype_of(rank);
   MPI_Aint lb = 0;

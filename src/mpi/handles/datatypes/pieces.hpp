@@ -62,6 +62,8 @@ class Pieces {
   bool are_even() const { return counts_ == nullptr; }
   // All have elements of it. REQUIRES: are_even().
   bool are_of(MPI_Datatype datatype) const { return datatype_ == datatype; }
+  // Some have elements of it. REQUIRES: if they have datatypes of their own, the arrays are kept.
+  bool use(MPI_Datatype datatype) const;
   // False: no call with these is valid in a communicator of so many ranks.
   bool are_valid(int size) const;
   Piece of(int rank) const;

@@ -1,6 +1,7 @@
 // MPI_Igather, MPI_Igatherv, MPI_Iallgather, MPI_Iallgatherv and their persistent forms.
 #include "mpi/carriers/call.hpp"
 #include "mpi/carriers/missing_values.hpp"
+#include "mpi/carriers/shared_slots/crossing.hpp"
 #include "mpi/carriers/shared_slots/uneven.hpp"
 #include "mpi/carriers/specs.hpp"
 #include "mpi/carriers/started/collective.hpp"
@@ -140,20 +141,31 @@ struct EvenGatherArguments : SmallGatherArguments {
   }
 };
 
-// Those to a root of which each member knows what it gives itself (shared_slots/uneven.hpp).
+// Those of which each member knows what it gives itself, and who has a result knows what all give
+// but for the lost (shared_slots/uneven.hpp).
 struct UnevenGatherArguments : SmallGatherArguments {
-  static SlotWay way(const runtime::Session&) {
-    return {.form = SlotWay::Form::rendezvous, .kind = Kind::gather, .bytes = 1};
+  SlotWay way(const runtime::Session&) const {
+    return {.form = SlotWay::Form::rendezvous,
+            .kind = root == everybody ? Kind::allgather : Kind::gather,
+            .bytes = 1};
+  }
+  // Where everybody reads what all give that is to be little.
+  bool is_too_much(const Piece& given, int ranks) const {
+    return root == everybody && !can_be_contribution(1 + given.layout.packed_bytes, ranks, false);
   }
   std::span<const std::byte> given(const runtime::Session& session,
                                    std::vector<std::byte>& storage) const {
     const bool is_unknown = is_receiver(rank_in(session)) && all.depend_on_lost(session);
-    return uneven_share(mine(session, rank_in(session)), is_unknown, storage);
+    const Piece piece = mine(session, rank_in(session));
+    const bool is_elsewhere = is_unknown || is_too_much(piece, session.everybody().size());
+    return uneven_share(piece, is_elsewhere, storage);
   }
   int take(const runtime::Session& session, std::span<const Brought> brought) const {
     if (!are_shares_here(brought)) return for_another_carrier;
-    if (!is_receiver(rank_in(session))) return MPI_SUCCESS;
-    return take_shares(brought, all.among(session), sendbuf == MPI_IN_PLACE ? root : -1);
+    const int self = rank_in(session);
+    if (!is_receiver(self)) return MPI_SUCCESS;
+    if (all.depend_on_lost(session)) return proc_failed();
+    return take_shares(brought, all.among(session), sendbuf == MPI_IN_PLACE ? self : -1);
   }
   bool is_for_program(const runtime::Session& session) const {
     const int size = session.everybody().size();
@@ -164,12 +176,7 @@ struct UnevenGatherArguments : SmallGatherArguments {
 // `all`: with arrays of their own, where they are significant.
 MakeCollective make_gather(const GatherArguments& arguments) {
   if (arguments.all.are_even()) return make_collective(EvenGatherArguments{arguments});
-  if (arguments.root != everybody) return make_collective(UnevenGatherArguments{arguments});
-  return [=](MPI_Comm comm, Communicator& carrying) -> std::shared_ptr<Collective> {
-    runtime::Session& session = *carrying.session;
-    if (!arguments.are_valid(session)) return nullptr;
-    return std::make_shared<Gather>(comm, session, arguments);
-  };
+  return make_collective(UnevenGatherArguments{arguments});
 }
 
 Startable allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const Pieces& all) {
@@ -232,7 +239,10 @@ extern "C" int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype s
 extern "C" int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, const int recvcounts[], const int displs[],
                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Pieces all(recvbuf, recvcounts, displs, recvtype);
+  const Pieces all = kept(Pieces(recvbuf, recvcounts, displs, recvtype), comm);
+  const GatherArguments arguments{sendbuf, sendcount, sendtype, all, everybody};
+  if (maybe_start_at_head(comm, "iallgatherv", request, UnevenGatherArguments{arguments}))
+    return MPI_SUCCESS;
   return start_collective(comm, "iallgatherv", request,
                           allgather(sendbuf, sendcount, sendtype, all), [&] {
                             return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf,
