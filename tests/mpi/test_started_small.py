@@ -42,6 +42,17 @@ def test_what_a_rank_gave_before_it_died_counts_at_all_alike(seed: int, form: st
     assert [loss["rank"] for loss in ended.report["losses"]] == [victim]
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+def test_exchanges_of_little_and_of_much_by_turns_are_right_before_and_after_a_loss(
+    ranks: int,
+) -> None:
+    victim = ranks - 1
+    program = jobs.PROGRAMS / "uneven_exchanges"
+    ended = jobs.resprout_run(ranks, [program, ranks, 400, victim])
+    assert ended.status == 0, str(ended)
+    _check_results(ended, list(range(victim)))
+
+
 @pytest.mark.parametrize("options", [(), ("--on-loss", "error"), ("--collectives", "resprout")])
 def test_what_waits_for_a_rank_that_never_comes_ends_when_it_revokes(
     options: tuple[str, ...],

@@ -35,6 +35,12 @@ struct MissingMembers {
   std::int64_t seen_ns = 0;  // when the last call that waited knew of a loss; 0: it did not
 };
 
+// What the calls so far mean for what is asked, or tried, next.
+struct LastCalls {
+  int root = -1;  // of the last that they carried, if it was a broadcast; in the communicator
+  int exchanges_elsewhere = 0;  // so many uneven ones more are not tried (uneven_exchange.hpp)
+};
+
 struct CommunicatorSlots {
   // REQUIRES: can_have_shared_slots(communicator).
   explicit CommunicatorSlots(const Communicator& communicator);
@@ -62,7 +68,7 @@ struct CommunicatorSlots {
   bool carries_scatters = false;
   bool carries_gathers = false;  // whose payloads are read on demand (gathers.hpp)
   bool bears_losses = false;     // in a rendezvous, where the caller can do without some
-  int last_root = -1;  // of the last call that they carried, if it was a broadcast; in communicator
+  LastCalls last;
   MissingMembers missing;
   int losses = -1;  // so many has the world had, and no member of these among them
 };

@@ -145,7 +145,7 @@ void finish_at_head(Communicator& communicator, MPI_Comm comm, const char* name,
     return;
   }
   const MemberSet those = missing;  // it may be what is reset here
-  const int last_root = communicator.shared_slots->last_root;
+  const int last_root = communicator.shared_slots->last.root;
   CollectiveCall call(comm, name, CollectiveCall::Lock::later, CollectiveCall::Entry::again);
   note_last(communicator, last_root);
   communicator.shared_slots->missing.in_last = those;

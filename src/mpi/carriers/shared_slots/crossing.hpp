@@ -119,7 +119,7 @@ inline bool meet(Communicator& communicator) {
 // The last call on the communicator went over shared slots. `root`: if it was a broadcast, else -1.
 inline void note_last(Communicator& communicator, int root) {
   communicator.last = nullptr;
-  communicator.shared_slots->last_root = root;
+  communicator.shared_slots->last.root = root;
   communicator.shared_slots->missing.in_last.reset();
 }
 

@@ -74,7 +74,7 @@ std::optional<int> scatter_in_rendezvous(CollectiveCall& call, int root, std::si
       std::find_if(all.begin(), all.end(), [root](const Brought& it) { return it.rank == root; });
   if (*code == MPI_SUCCESS) {
     if (of_root == all.end()) return std::nullopt;  // it is lost
-    call.communicator().shared_slots->last_root = root;
+    call.communicator().shared_slots->last.root = root;
     const bool is_wanted = into.layout.packed_bytes != 0;
     if (is_wanted) code = take_part(of_root->data, call.size(), call.rank(), bytes, into);
   }

@@ -18,13 +18,13 @@ int take_own(const UnevenRow& row, const Communicator& communicator, const Piece
   return block ? take_block(*block, *into) : MPI_ERR_TRUNCATE;
 }
 
+}  // namespace
+
 // The operation over shared slots was the last one of the communicator so far.
 std::nullopt_t for_another(CollectiveCall& call) {
   call.communicator().last = &call.session();
   return std::nullopt;
 }
-
-}  // namespace
 
 // A payload of `narrow_bytes` would have its slot where others do not look.
 UnevenRow::UnevenRow(const runtime::Session& session, const Pieces& all) {

@@ -27,6 +27,9 @@ namespace resprout::shim {
 inline constexpr std::byte is_here_mark{1};
 inline constexpr std::byte is_elsewhere_mark{0};
 
+// What a call returns that shared slots have found to be for another carrier.
+std::nullopt_t for_another(CollectiveCall& call);
+
 // The payload of a scatter's broadcast: a byte that is 1 if the rest is there, then for each rank
 // how many bytes it gets, then these, one behind the other.
 class UnevenRow {

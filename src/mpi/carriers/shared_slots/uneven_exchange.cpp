@@ -11,6 +11,10 @@ namespace {
 
 using Length = std::uint16_t;
 
+// Where much was exchanged the next time will mostly be the same, and the question costs a
+// rendezvous. All members count alike.
+constexpr int untried_after_much = 7;
+
 Length length_in(std::span<const std::byte> row, int rank) {
   Length bytes = 0;
   std::memcpy(&bytes, row.data() + bytes_ahead(rank), sizeof bytes);
@@ -70,6 +74,30 @@ int take_parts(std::span<const Brought> all, const Pieces& into, int self, int r
     if (taken != MPI_SUCCESS) code = taken;
   }
   return code;
+}
+
+std::optional<int> exchange_by_shared_slots(CollectiveCall& call, const Pieces& from,
+                                            const Pieces& into) {
+  const runtime::Session& session = call.session();
+  const int ranks = call.size();
+  if (!goes_by_shared_slots(call, Kind::alltoall, bytes_ahead(ranks))) return std::nullopt;
+  int& elsewhere = call.communicator().shared_slots->last.exchanges_elsewhere;
+  if (elsewhere > 0) {
+    --elsewhere;
+    return std::nullopt;
+  }
+  const bool is_unknown = from.depend_on_lost(session) || into.depend_on_lost(session);
+  std::vector<std::byte> storage;
+  std::vector<Brought> all;
+  const auto row = row_of_given(from.among(session), ranks, is_unknown, storage);
+  const auto code = meet_by_shared_slots(call, row, all);
+  if (!code) return std::nullopt;
+  if (*code != MPI_SUCCESS || all.empty()) return call.finish(delivered(), *code);
+  if (!are_shares_here(all)) {
+    elsewhere = untried_after_much;
+    return for_another(call);
+  }
+  return call.finish(delivered(), take_parts(all, into.among(session), call.rank(), ranks));
 }
 
 }  // namespace resprout::shim

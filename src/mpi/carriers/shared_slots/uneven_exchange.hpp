@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,5 +31,11 @@ std::span<const std::byte> row_of_given(const Pieces& given, int ranks, bool is_
 // Writes where it belongs what each has given to rank `self` of so many. What the call returns.
 // REQUIRES: are_shares_here(all).
 int take_parts(std::span<const Brought> all, const Pieces& into, int self, int ranks);
+
+// MPI_Alltoallv and MPI_Alltoallw. `from`: where what it gives is, also in place. What the call
+// returns, or nothing: it is for somebody else to carry. REQUIRES: call.is_ours(); the arguments
+// are valid.
+std::optional<int> exchange_by_shared_slots(CollectiveCall& call, const Pieces& from,
+                                            const Pieces& into);
 
 }  // namespace resprout::shim

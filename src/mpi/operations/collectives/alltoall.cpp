@@ -5,6 +5,7 @@
 #include "mpi/carriers/exchanges/exchange.hpp"
 #include "mpi/carriers/landing.hpp"
 #include "mpi/carriers/shared_slots/rendezvous.hpp"
+#include "mpi/carriers/shared_slots/uneven_exchange.hpp"
 #include "mpi/policies/replicas/blocking_collective.hpp"
 
 using namespace resprout::shim;
@@ -68,6 +69,8 @@ extern "C" int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const 
                             recvtype, comm);
     });
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const auto met = exchange_by_shared_slots(call, is_in_place ? receive : send, receive);
+  if (met) return *met;
   const auto ended = leave_exchange(
       call, bytes_unknown, receive, sendbuf, recvbuf,
       [&](MPI_Comm native, const void* from, void* to) {
@@ -95,6 +98,8 @@ extern "C" int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const 
                             recvtypes, comm);
     });
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  const auto met = exchange_by_shared_slots(call, is_in_place ? receive : send, receive);
+  if (met) return *met;
   const auto ended = leave_exchange(
       call, bytes_unknown, receive, sendbuf, recvbuf,
       [&](MPI_Comm native, const void* from, void* to) {

@@ -22,7 +22,7 @@ std::vector<int> contributors_of(World& world, MPI_Comm comm) {
   const bool is_native = communicator->is_native || leaves_collectives_to_library(world.options());
   const CommunicatorSlots* shared_slots = communicator->shared_slots.get();
   const bool is_by_shared_slots = shared_slots != nullptr && communicator->last == nullptr;
-  if (is_by_shared_slots && shared_slots->last_root >= 0) return {shared_slots->last_root};
+  if (is_by_shared_slots && shared_slots->last.root >= 0) return {shared_slots->last.root};
   const runtime::Session* last = communicator->last;
   if (last == nullptr) last = communicator->session;
   if (!is_native && !is_by_shared_slots && last != nullptr) return last->contributors().ranks();
