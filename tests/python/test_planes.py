@@ -480,3 +480,8 @@ def test_what_replicas_cannot_do_is_refused_in_one_line(
     assert main(words) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert reason in line, line
+
+
+def test_where_two_copies_differ_it_is_said_what_in_the_program_may_have_done_it() -> None:
+    *_, hint = describe([corruption("abort")])
+    assert "MALLOC_PERTURB_=255" in hint and "never written" in hint

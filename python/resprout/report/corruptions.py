@@ -12,6 +12,11 @@ NOT_COMPARED = (
     "stdout", "stderr", "files that are not written through MPI", "sockets", "one-sided access",
 )  # fmt: skip
 _NAMED = 10
+OF_THE_PROGRAM = (
+    "if no hardware is to blame, the program sends memory that it has never written, or into which "
+    "a pending receive writes: MALLOC_PERTURB_=255 in the environment makes fresh memory the same "
+    "in all planes (docs/how-to/corruption.md)"
+)
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,14 @@ def describe(corruptions: Iterable[Corruption]) -> Iterator[str]:
     yield from map(_sentence, in_order[:_NAMED])
     if (unnamed := len(in_order) - _NAMED) > 0:
         yield f"{unnamed} more corruptions were found"
+    if any(_may_be_the_program(found) for found in in_order):
+        yield OF_THE_PROGRAM
+
+
+def _may_be_the_program(found: Corruption) -> bool:
+    """Of two copies neither can be shown to be wrong, so it need not be hardware."""
+    data = ("message", "contribution", "result", "checkpoint")
+    return found.of in data and found.end == "undecided" and found.then == "abort"
 
 
 def _saw_less(found: Corruption) -> tuple[bool, bool, bool]:
