@@ -6,6 +6,7 @@ prints the command that replays it.
 
 import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -144,3 +145,15 @@ def test_an_unknown_protocol_is_refused_with_the_valid_names() -> None:
         protocol in done.stderr
         for protocol in [*PROTOCOLS, "digest-vote", "decision-log", "shared-slots", "link-watch"]
     )
+
+
+def test_who_is_interrupted_says_what_was_run_until_then() -> None:
+    words = [BUILD / "bin" / "resprout_swarm", "--protocol", "agree", "--runs", "1000000000"]
+    with subprocess.Popen([*words, "--verbose"], stdout=subprocess.PIPE, text=True) as swarming:
+        assert swarming.stdout is not None
+        swarming.stdout.readline()  # it is at work
+        swarming.send_signal(signal.SIGINT)
+        said = swarming.stdout.read()
+    found = COUNTS.search(said)
+    assert found is not None and int(found["operations"]) > 0, said[-1000:]
+    assert swarming.returncode == 128 + signal.SIGINT

@@ -1,6 +1,7 @@
 // resprout_swarm: random operations with random faults, until a promise is broken or time is over.
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <optional>
@@ -17,7 +18,8 @@ constexpr const char* usage =
     "usage: resprout_swarm [--protocol NAME] [--seed S] [--runs N | --minutes M] [--verbose]\n"
     "Runs random operations with random faults and checks every promise. The seeds are S, S+1, "
     "...;\n"
-    "without --protocol, each protocol in turn. --verbose prints what happened, step by step.\n";
+    "without --protocol, each protocol in turn. --verbose prints what happened, step by step.\n"
+    "SIGINT and SIGTERM end it, and it says what it has run until then.\n";
 
 struct Options {
   const SwarmProtocol* protocol = nullptr;  // null: all
@@ -90,6 +92,8 @@ struct Running {
 };
 Running running;  // for who has no more to say than this: a broken invariant
 
+volatile std::sig_atomic_t ended_by = 0;  // a signal
+
 void print_replay() {
   std::printf("replay: resprout_swarm --protocol %s --seed %llu --runs 1 --verbose\n",
               running.protocol, static_cast<unsigned long long>(running.seed));
@@ -99,7 +103,7 @@ void print_replay() {
 RunReport run_seeds(const SwarmProtocol& protocol, std::uint64_t seed, std::uint64_t runs,
                     bool verbose) {
   RunReport total;
-  for (std::uint64_t i = 0; i < runs && total.violation.empty(); ++i) {
+  for (std::uint64_t i = 0; i < runs && total.violation.empty() && ended_by == 0; ++i) {
     running = {protocol.name, seed + i};
     total.add(protocol.run(running.seed, verbose ? &std::cout : nullptr));
     if (total.violation.empty()) continue;
@@ -113,6 +117,7 @@ int run(const Options& options) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::minutes(options.minutes);
   const std::uint64_t batch = options.minutes == 0 ? options.runs : 1000;
+  for (const int number : {SIGINT, SIGTERM}) std::signal(number, [](int by) { ended_by = by; });
   std::array<RunReport, std::tuple_size_v<decltype(swarm_protocols)>> totals;
   std::uint64_t seed = options.seed;
   bool is_broken = false;
@@ -124,10 +129,11 @@ int run(const Options& options) {
       is_broken |= !totals[i].violation.empty();
     }
     seed += batch;
-  } while (!is_broken && options.minutes != 0 && Clock::now() < end);
+  } while (!is_broken && ended_by == 0 && options.minutes != 0 && Clock::now() < end);
   for (std::size_t i = 0; i < totals.size(); ++i)
     if (totals[i].operations != 0) print(swarm_protocols[i].name, totals[i]);
-  return is_broken ? 1 : 0;
+  if (is_broken) return 1;
+  return ended_by == 0 ? 0 : 128 + ended_by;
 }
 
 }  // namespace
