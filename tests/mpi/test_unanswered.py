@@ -31,6 +31,8 @@ def check_that_it_ended(ended: jobs.Ended, call: str, why: str, on: str = "field
     assert why in line, ended
     assert "--on-unanswered ignore" in line, ended
     assert any(one["ends_job"] for one in ended.report["unanswered"]), ended
+    (loss,) = ended.report["losses"]
+    assert loss["pid"] is not None, ended
 
 
 def check_that_it_went_on(ended: jobs.Ended) -> None:

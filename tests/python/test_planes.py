@@ -421,10 +421,10 @@ def test_a_plane_that_has_lost_a_host_is_lost_though_its_ranks_came_to_their_end
 
 
 def test_ranks_that_leave_nothing_were_killed_if_their_launcher_complains() -> None:
-    started = Parts(started=frozenset({0, 1}))
+    started = Parts(started={0: 100, 1: 101})
     assert how_it_ended(started, end(), 2, b"-----\nsomething about daemons\n") == "lost"
     assert how_it_ended(started, end(), 2, b"") == "whole"
-    saw_a_loss = Parts({0: part(0, None, finalized=False)}, started=frozenset({0, 1}))
+    saw_a_loss = Parts({0: part(0, None, finalized=False)}, started={0: 100, 1: 101})
     assert how_it_ended(saw_a_loss, end(), 2) == "lost"
 
 

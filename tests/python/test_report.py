@@ -556,7 +556,7 @@ def test_a_report_to_which_no_rank_has_come_says_nothing_of_costs(four: RunDirec
     output = io.StringIO()
     show(four.report(mpirun_status=143, signals=[signal.SIGTERM]), output)
     said = output.getvalue()
-    assert "rank 3 (pid ?) was killed (injected)" in said and "nobody has reported" in said
+    assert "rank 3 (pid 103) was killed (injected)" in said and "nobody has reported" in said
     assert "no rank has reported" in said and "recovery" not in said and "no call" not in said
 
 

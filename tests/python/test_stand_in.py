@@ -168,7 +168,7 @@ def test_a_plane_that_went_on_without_its_lost_has_gaps() -> None:
     assert how_it_ended(whole, ended(), 3, stands_in=True) == "whole"
     nobody = Parts({0: part(0, None, False, 2), 1: part(1, None, False, 2)})
     assert how_it_ended(nobody, ended(), 3, stands_in=True) == "lost"
-    silent = Parts(started=frozenset({0, 1}))
+    silent = Parts(started={0: 100, 1: 101})
     assert how_it_ended(silent, ended(status=0), 2, stands_in=True) == "lost"
     assert how_it_ended(replace(seen, aborted_with=5), ended(), 3, stands_in=True) == "aborted"
 
@@ -180,7 +180,11 @@ def test_whom_a_signal_has_ended_was_not_lost() -> None:
 
 
 def test_of_a_plane_with_gaps_neither_the_lost_nor_mpirun_make_the_status() -> None:
-    parts = Parts({0: part(0, 4), 1: part(1, 0)}, exits={2: 9}, started=frozenset(range(4)))
+    parts = Parts(
+        {0: part(0, 4), 1: part(1, 0)},
+        exits={2: 9},
+        started={rank: 100 + rank for rank in range(4)},
+    )
     parts.ranks[2] = part(2, None, finalized=False)
     report = merge(
         parts, ended(), ranks=4, command=(), mpi="", on_loss="continue", absent=[2, 3]

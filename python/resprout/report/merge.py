@@ -180,7 +180,7 @@ def _describe(rank: int, parts: Parts, seen: SeenLoss | None, touched: Iterable[
     hosts = {part.host for part in parts.ranks.values()}
     return Loss(
         rank=rank,
-        pid=own.pid if own else seen.pid if seen else None,
+        pid=own.pid if own else seen.pid if seen else parts.started.get(rank),
         host=own.host if own else hosts.pop() if len(hosts) == 1 else None,
         how=how,
         exit_status=status,

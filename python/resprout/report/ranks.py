@@ -166,7 +166,8 @@ class Parts:
 
     ranks: dict[int, RankPart] = field(default_factory=dict)
     injected: dict[int, Injected] = field(default_factory=dict)
-    started: frozenset[int] = frozenset()
+    started: dict[int, int] = field(default_factory=dict)
+    """Process ids of ranks."""
     exits: dict[int, int] = field(default_factory=dict)
     signals: dict[int, int] = field(default_factory=dict)
     """That ended ranks, as far as they could say so."""
@@ -250,7 +251,7 @@ def read_parts(directory: Path) -> Parts:
     return replace(
         told,
         ranks=ranks,
-        started=frozenset(started),
+        started=started,
         exits=seen_exits | exits,
         signals=seen_signals | signals,
         aborted_with=aborted_with,

@@ -112,6 +112,7 @@ class LiveWorld final : public World {
   }
 
   [[noreturn]] void end_job(int status, const std::string& line) override {
+    report().note_exit(status);  // nobody else is left to say what was lost
     shim::end_job(job_.peers, job_.rank, options_.run_directory, status, line);
   }
 
