@@ -110,7 +110,7 @@ def test_who_ends_for_a_rank_that_is_lost_is_not_named(tmp_path: Path) -> None:
     job(tmp_path, entered={0, 1, 2}, statuses={1: 5})
     (tmp_path / "ended").write_text("101 exit 5\n102 signal 9\n100 signal 9\n")
     assert StartWatch(tmp_path, lambda _: False).at_end() == EarlyEnd(1, 5)
-    (tmp_path / "lost-2").touch()
+    (tmp_path / "missed-2").touch()
     assert StartWatch(tmp_path, lambda _: False).at_end() == EarlyEnd(2, None, 9)
     assert found(tmp_path, {0}) == EarlyEnd(2, None, 9)
 

@@ -5,7 +5,7 @@ happened (src/mpi/lifecycle/report/arrival.hpp):
 
     starting         ours; rank 0 removes it when all have what they need of each other
     entered-<rank>   it is in MPI_Init
-    lost-<rank>      others in MPI_Init have lost it, and may end for that
+    missed-<rank>    others in MPI_Init have lost it, and may end for that
     started-<rank>   its process id; exit-<rank> its status, signal-<rank> what
                      ended it, or `ended` either (report/ranks.py, report/ends.py), which is
                      all that is known of ranks on hosts that do not see the folder
@@ -64,7 +64,7 @@ class StartWatch:
         for rank in self._in_order({*self._numbers("started"), *ends.elsewhere}, ends):
             end = self._how(rank, ends)
             is_first = end.signal == signal.SIGKILL and ends.place(rank, self._pid(rank)) == 0
-            if end.status is not None or is_first or rank in self._numbers("lost"):
+            if end.status is not None or is_first or rank in self._numbers("missed"):
                 return end
         return None
 
@@ -84,7 +84,7 @@ class StartWatch:
 
     def _in_order(self, ranks: set[int], ends: Ends) -> list[int]:
         """As they ended: others may have ended for the first one, and for one that they lost."""
-        lost = self._numbers("lost")
+        lost = self._numbers("missed")
         return sorted(
             ranks,
             key=lambda rank: (rank not in lost, ends.place(rank, self._pid(rank)), rank),

@@ -39,7 +39,7 @@ void note_entered() {
 void note_lost(int rank) {
   const std::string starting = in_run_directory("starting");
   if (starting.empty() || access(starting.c_str(), F_OK) != 0) return;
-  leave(in_run_directory("lost-" + std::to_string(rank)));
+  leave(in_run_directory("missed-" + std::to_string(rank)));
 }
 
 void note_all_in() {

@@ -1,8 +1,8 @@
 // Tells the launcher who is in MPI_Init, which bears no loss, and when all are through.
 //
-// Files of the run directory: a rank leaves entered-<rank>, and lost-<rank> of one that others have
-// lost meanwhile; the launcher has made `starting`, which goes when all have what they need of each
-// other. A launcher that sees no such folder is told nothing. Thread rule: MPI_Init's, but for
+// Files of the run directory: a rank leaves entered-<rank>, and missed-<rank> of one that others
+// have lost meanwhile; the launcher has made `starting`, which goes when all have what they need of
+// each other. A launcher that sees no such folder is told nothing. Thread rule: MPI_Init's, but for
 // `note_lost`.
 #pragma once
 
