@@ -110,14 +110,15 @@ int delete_attributes(MPI_Comm comm) {
     if (!value_of(comm, keys.back())) continue;
     if (const int code = PMPI_Comm_delete_attr(comm, keys.back()); code != MPI_SUCCESS) return code;
   }
-  forget_attributes(comm);
+  const runtime::MutexLock lock(tables().mutex);
+  tables().set.erase(comm);  // another communicator may get its handle
   return MPI_SUCCESS;
 }
 
-std::vector<int> forget_attributes(MPI_Comm comm) {
-  const runtime::MutexLock lock(tables().mutex);
-  const auto kept = tables().set.extract(comm);
-  return kept.empty() ? std::vector<int>() : kept.mapped();
+void note_copied_attributes(MPI_Comm from, MPI_Comm to) {
+  if (to == MPI_COMM_NULL) return;
+  for (const int key : keys_of(from))
+    if (value_of(to, key)) note_attribute(to, key);
 }
 
 }  // namespace resprout::shim

@@ -9,7 +9,6 @@
 #include <mpi.h>
 
 #include <functional>
-#include <vector>
 
 namespace resprout::shim {
 
@@ -33,8 +32,7 @@ bool is_made_for_library(MPI_Comm of, const MPI_Comm* handle);
 int copy_attributes(MPI_Comm from, MPI_Comm to);
 // As MPI_Comm_free has it: attributes by their delete functions. What those return.
 int delete_attributes(MPI_Comm comm);
-// MPI is about to free it, and them. Their keys, the one that was set last at the end: if MPI does
-// not free it after all they are to be noted again. Another communicator may get its handle.
-std::vector<int> forget_attributes(MPI_Comm comm);
+// MPI itself has made `to` of `from`, and has copied attributes.
+void note_copied_attributes(MPI_Comm from, MPI_Comm to);
 
 }  // namespace resprout::shim

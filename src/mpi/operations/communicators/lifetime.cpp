@@ -25,12 +25,9 @@ using namespace resprout::shim;
 namespace {
 
 // All that the program hears of it is as if it were freed.
-int keep(MPI_Comm comm) {
-  const int code = delete_attributes(comm);
-  if (code != MPI_SUCCESS) return code;
+void keep(MPI_Comm comm) {
   forget_requests_of(comm);
   undescribe_communicator(comm);
-  return code;
 }
 
 // Of others MPI says that it is a mistake, and they stay.
@@ -91,8 +88,8 @@ void end_later(MPI_Comm comm, PartingWaits waits) {
          [comm, parting] { end_after_requests(comm, parting); });
 }
 
-// `name`: the lower-case MPI name; `native()` is MPI's own call. Where a callback of the program's
-// fails the communicator stays, and begins anew.
+// `name`: the lower-case MPI name; `native()` is MPI's own call. First of all the program's delete
+// functions are called, which may use the communicator as ever; where one fails it stays.
 template <typename Native>
 int end(MPI_Comm* comm, const char* name, PartingWaits waits, Native native) {
   if (World::current() == nullptr || comm == nullptr || !may_be_freed(*comm)) return native();
@@ -100,8 +97,7 @@ int end(MPI_Comm* comm, const char* name, PartingWaits waits, Native native) {
   const MPI_Comm handle = *comm;
   leave_send_halves(handle);
   const bool lingers = has_requests_left(handle);
-  if (lingers || is_derived(handle))
-    if (const int code = delete_attributes(handle); code != MPI_SUCCESS) return code;
+  if (const int code = delete_attributes(handle); code != MPI_SUCCESS) return code;
   if (lingers) {
     end_later(handle, waits);
     *comm = MPI_COMM_NULL;
@@ -113,13 +109,10 @@ int end(MPI_Comm* comm, const char* name, PartingWaits waits, Native native) {
   if (is_derived(handle)) {
     unmake(handle, parting == Parting::clean);
   } else if (parting == Parting::unclean) {
-    code = keep(handle);
+    keep(handle);
   } else {
     forget_requests_of(handle);
-    const std::vector<int> keys = forget_attributes(handle);
     code = native();
-    for (std::size_t i = 0; code != MPI_SUCCESS && i < keys.size(); ++i)
-      note_attribute(handle, keys[i]);
   }
   if (code == MPI_SUCCESS)
     *comm = MPI_COMM_NULL;

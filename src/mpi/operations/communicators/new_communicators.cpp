@@ -95,7 +95,10 @@ std::optional<int> make_natively(CollectiveCall& call, MPI_Comm comm, const char
     note_broken_making();
     return std::nullopt;
   }
-  if (code == MPI_SUCCESS) name_child(comm, *made);
+  if (code == MPI_SUCCESS) {
+    name_child(comm, *made);
+    note_copied_attributes(comm, *made);
+  }
   const std::uint64_t child = call.session().next_child();
   call.lock().unlock();
   bool has_neighbors = code != MPI_SUCCESS;
@@ -119,6 +122,7 @@ int make(MPI_Comm comm, const char* name, MPI_Comm* made, const std::function<in
     const int code = of_mpi();
     if (code != MPI_SUCCESS || World::current() == nullptr) return code;
     name_child(comm, *made);
+    note_copied_attributes(comm, *made);
     return finish(comm, name, open_by_common_name(*made));
   }
   Derivation derived = derivation();

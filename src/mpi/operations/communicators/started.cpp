@@ -102,8 +102,11 @@ class DerivedMaking final : public Collective {
       if (ended_ == std::byte{0}) {
         runtime::Lock held;  // by whoever advances tasks
         const std::uint64_t child = session().next_child();
-        if (code_ == MPI_SUCCESS) open_communicator(*made_, child, held);
-        if (code_ == MPI_SUCCESS) name_child(comm_, *made_);
+        if (code_ == MPI_SUCCESS) {
+          open_communicator(*made_, child, held);
+          name_child(comm_, *made_);
+          note_copied_attributes(comm_, *made_);
+        }
         give_hints();
         return false;
       }
