@@ -11,8 +11,8 @@ using namespace resprout::shim;
 
 namespace {
 
-// Of as many elements for each pair of ranks (small_collective.hpp).
-struct EvenExchangeArguments {
+// What every exchange is given.
+struct ExchangeArguments {
   const void* sendbuf;
   Pieces send;
   Pieces receive;
@@ -21,6 +21,10 @@ struct EvenExchangeArguments {
     return Exchange::are_valid(sendbuf, send, receive, session);
   }
   const Pieces& from() const { return sendbuf == MPI_IN_PLACE ? receive : send; }
+};
+
+// Of as many elements for each pair of ranks (small_collective.hpp).
+struct EvenExchangeArguments : ExchangeArguments {
   std::size_t bytes() const { return receive.of(0).layout.packed_bytes; }
   SlotWay way(const runtime::Session& session) const {
     return {.kind = Kind::alltoall,
@@ -65,15 +69,7 @@ Startable even_exchange(const EvenExchangeArguments& arguments) {
 
 // Of which no rank knows what the others give (shared_slots/uneven_exchange.hpp); with arrays of
 // their own.
-struct UnevenExchangeArguments {
-  const void* sendbuf;
-  Pieces send;
-  Pieces receive;
-
-  bool are_valid(const runtime::Session& session) const {
-    return Exchange::are_valid(sendbuf, send, receive, session);
-  }
-  const Pieces& from() const { return sendbuf == MPI_IN_PLACE ? receive : send; }
+struct UnevenExchangeArguments : ExchangeArguments {
   static int ranks_in(const runtime::Session& session) { return session.everybody().size(); }
   static SlotWay way(const runtime::Session& session) {
     return {.kind = Kind::alltoall, .bytes = bytes_ahead(ranks_in(session))};
