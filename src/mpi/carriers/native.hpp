@@ -1,10 +1,10 @@
 // A collective that the MPI library carries until a loss.
 //
 // Results are kept for those to whom a loss denies them, up to a size above which a barrier costs
-// less. A call with more, or of a kind whose ranks need different things, ends with a barrier: then
-// it ends well only if everybody has all of it. Neither is done among two: whoever is denied a
-// result there is alone. Between hosts that share their processors all vote in the place of the
-// barrier: who waits in a message of ours sleeps.
+// less. A call with more, or whose ranks need different things, ends with a barrier. So nobody's
+// call ends well before everybody has all of the result. Two ranks do neither: if one is denied its
+// result, the other one is dead. Between hosts that share their processors all vote in the place of
+// the barrier: who waits in a message of ours sleeps.
 //
 // Of a gather each rank keeps what it has given, and is through as soon as it has given it. Who
 // gives too much to be kept waits for the root's word that it has all.

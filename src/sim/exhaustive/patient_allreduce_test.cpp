@@ -1,5 +1,5 @@
-// A patient allreduce: every interleaving of small ones, whoever makes its call when, or never, and
-// whoever dies or is suspected when. What would go wrong with one rule less is found.
+// Every interleaving of small patient allreduces. Calls come at any time, or never; deaths and
+// suspicions at any time. What would go wrong with one rule less is found.
 #include "protocols/patient_allreduce/patient_allreduce.hpp"
 
 #include <vector>
